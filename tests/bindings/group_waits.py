@@ -96,6 +96,20 @@ class Waits(unittest.TestCase):
         await group.drained()
 
     @run
+    async def test_an_abort_of_a_wait_is_silent(self):
+        group, controller = PrioSched.TaskGroup(limit=1), PrioSched.TaskController()
+        task = group.post_task(Turn().wait)
+        waits = [getattr(group, name)(controller.signal) for name in ('drained', 'all', 'any', 'first')]
+        await turns()
+        with self.assertNoLogs('PrioSched'):
+            controller.abort()
+            await turns()
+            self.assertEqual([wait.state for wait in waits], [PrioSched.TaskState.ABORTED] * 4)
+            del waits
+            gc.collect()
+        task.cancel()
+
+    @run
     async def test_a_wait_is_cancelled(self):
         group, wait = PrioSched.TaskGroup(limit=1), Turn()
         task = group.post_task(wait.wait)

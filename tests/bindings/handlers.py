@@ -97,6 +97,53 @@ class Handlers(unittest.TestCase):
                     del window
                 self.assertEqual(self.count(), 0)
 
+    def test_a_window_goes_that_has_a_job_whose_steps_are_aborted(self):
+        async def wait(_item):
+            await scheduler.sleep(10 ** 8)
+
+        def step():
+            while True:
+                yield
+
+        def fail():
+            yield
+            raise ValueError
+
+        ways = {
+            'steps': lambda signal: scheduler.post_task(step, signal=signal),
+            'steps that fail': lambda signal: scheduler.post_task(fail, signal=signal),
+            'feed': lambda signal: PrioSched.TaskGroup().feed(wait, range(10), signal=signal),
+        }
+        for name, post in ways.items():
+            with self.subTest(job=name):
+                for _ in range(20):
+                    window = Window(WAYS['connect ()'])
+                    window.task = post(window.controller.signal)
+                    for _ in range(5):
+                        GLib.MainContext.default().iteration(False)
+                    window.controller.abort()
+                    while not window.task.done():
+                        GLib.MainContext.default().iteration(True)
+                    window.task.exception()
+                    del window
+                self.assertEqual(self.count(), 0)
+
+    def test_a_window_goes_that_has_a_channel(self):
+        for how in ('unused', 'used', 'closed', 'aborted'):
+            with self.subTest(channel=how):
+                for _ in range(20):
+                    window = Window(WAYS['connect ()'])
+                    window.channel = PrioSched.Channel(int, signal=window.controller.signal)
+                    if how != 'unused':
+                        window.channel.give(5)
+                    if how == 'closed':
+                        window.channel.close()
+                    elif how == 'aborted':
+                        window.controller.abort()
+                        self.assertTrue(window.channel.closed)
+                    del window
+                self.assertEqual(self.count(), 0)
+
     def test_a_window_goes_that_has_a_latest(self):
         for _ in range(20):
             window = Window(WAYS['connect ()'])

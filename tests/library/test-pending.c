@@ -104,7 +104,7 @@ test_of_signal (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 2);
   awaited = prio_scheduler_post_task (f->scheduler, NULL, do_nothing, NULL, NULL);
   prio_task_wait_async (awaited, G_CANCELLABLE (signal), ignore_result, NULL);
-  g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 2); /* a wait is no task */
+  g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 2); /* a wait is not a task */
   g_cancellable_cancel (G_CANCELLABLE (signal));
   g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 0);
 }

@@ -133,6 +133,8 @@ class Views(unittest.TestCase):
             group.feed_view(3, Gtk.ListView())
         with self.assertRaises(TypeError):
             group.feed_view(print, [])
+        with self.assertRaisesRegex(TypeError, 'Gtk.ListView'):
+            group.feed_view(print, Gtk.Label())
 
 
 if __name__ == '__main__':
