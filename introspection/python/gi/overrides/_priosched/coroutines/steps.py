@@ -87,6 +87,7 @@ async def _in_steps(table, generator, progress, task):
         return result
     finally:
         generator.close()
+        task = signal = None  # a traceback may refer to this frame, and the collector does not see the references of a signal
 
 
 def _report(progress, passed):

@@ -102,3 +102,4 @@ class Feed:
             for handler in handlers:
                 group.disconnect(handler)
             self._items = None  # closes a generator to which no other code refers
+            self._signal = self._options = None  # a traceback refers to this feed, and the collector does not see the references of a signal

@@ -96,6 +96,7 @@ class _Wait(lending.Follower):
             _, task, handle = self.group.finish_id(self.number)
         except GLib.Error as error:
             if self.signal is not None and reasons.is_aborted(self.signal):
+                self.future.has_given_up = True
                 return None, reasons.reason_of(self.signal)
             return None, self.group._to_exception(error)
         return self.group._outcome_of(task, handle) if self.returns else (None, None)
@@ -262,14 +263,16 @@ class TaskGroup(PrioSched.TaskGroup):
         the view are loaded as well, as a multiple of the rows in view.  The task of a row that leaves these rows, or the
         list, is aborted; when the row comes back, callback is posted again.  A failure is reported, unless callback catches it.
 
-        Hold the feed: it ends with the last reference to it, or when the group is aborted.
+        Hold the feed: it ends with the last reference to it, or when the group is aborted.  The feed keeps callback alive, and the
+        garbage collector does not see that.  So if the object that holds the feed has callback as a method, drop the feed or abort
+        the group when you no longer need the object, such as a window that closes.
         """
         return PrioSched.Feed.new_for_model(self, model, self._row_function(callback, name))
 
     def feed_view(self, callback, view, name=None):
         """Posts a task, which calls callback (item, position), for each row that a list of GTK shows, and then for the nearest rows.
 
-        callback  as for feed_model ()
+        callback  as for feed_model (): abort the group when a window closes that has callback as a method
         view      a Gtk.ListView, Gtk.GridView or Gtk.ColumnView in a Gtk.ScrolledWindow
 
         Returns the PrioSched.Feed, which the view holds until it is disposed of.  It follows the scrolling, and the view's
@@ -281,7 +284,10 @@ class TaskGroup(PrioSched.TaskGroup):
         except ValueError:
             raise ValueError('feed_view() needs PrioSchedGtk, which a package of pip does not have: install gir1.2-prioschedgtk-1, or build '
                              'prio-sched with -Dgtk=enabled') from None
-        return get_introspection_module('PrioSchedGtk').feed_view(self, view, post)
+        feed_view, gtk = get_introspection_module('PrioSchedGtk').feed_view, get_introspection_module('Gtk')
+        if not isinstance(view, (gtk.ListBase, gtk.ColumnView)):
+            raise TypeError(f'{view!r} shows no rows that can be loaded: pass a Gtk.ListView, Gtk.GridView or Gtk.ColumnView')
+        return feed_view(self, view, post)
 
     def _row_function(self, callback, name):
         to_callback(callback)

@@ -584,7 +584,10 @@ class PostedTask(Future):
 class Wait(_Awaited, PostedTask):
     """Represents a wait for tasks of a group."""
 
-    __slots__ = ()
+    __slots__ = ('has_given_up',)  # set to True if the signal of the wait has ended it
+
+    def _is_abort(self):
+        return hasattr(self, 'has_given_up') or super()._is_abort()
 
     def _is_left(self):
         # Without other waiters, no code wants the result any more, so the wait is cancelled, which also keeps it from being reported.
