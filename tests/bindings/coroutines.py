@@ -602,6 +602,24 @@ class Looks(unittest.TestCase):
             files = [frame.filename for frame in traceback.extract_tb(task.exception().__traceback__)]
             self.assertEqual(files, [__file__])
 
+    def test_tracebacks_do_not_grow_with_the_number_of_awaits(self):
+        async def fails():
+            raise Why
+
+        async def main():
+            lengths = set()
+            for failed in scheduler.post_task(fails), scheduler.run_in_thread(next, iter(())):
+                for _ in range(5):
+                    try:
+                        await failed
+                    except (Why, RuntimeError) as error:
+                        lengths.add(len(traceback.extract_tb(error.__traceback__)))
+                with self.assertRaises((Why, RuntimeError)) as caught:
+                    failed.result()
+                lengths.add(len(traceback.extract_tb(caught.exception.__traceback__)))
+            return lengths
+        self.assertLessEqual(max(PrioSched.run(main())), 3)
+
     def test_times_are_whole_numbers(self):
         for value, error in ((0.5, TypeError), (True, TypeError), (-1, ValueError), ('1', TypeError), (None, TypeError),
                              (2 ** 64, ValueError)):

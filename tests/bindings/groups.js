@@ -512,6 +512,17 @@ test('a feed of many, of none, and of an iterator that throws', async () => {
     })())), error);
 });
 
+test('an abort of its group from GLib ends a feed', async () => {
+    const group = new TaskGroup({limit: 1});
+    const feeding = group.feed(() => scheduler.sleep(1), new Array(1000).keys());
+    await turns(10);
+    GLib.timeout_add(GLib.PRIORITY_DEFAULT, 5, () => {
+        group.abort('enough');
+        return false;
+    });
+    assertEqual(await rejection(feeding), 'enough');
+});
+
 test('its signal ends a feed', async () => {
     const asked = [], controller = new PrioSched.TaskController(), reasons = [];
     const feeding = new TaskGroup({limit: 3}).feed(() => scheduler.sleep(60000).catch(reason => reasons.push(reason)), (function* () {

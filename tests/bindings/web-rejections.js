@@ -92,6 +92,21 @@ for (const [kind, make] of Object.entries(kinds)) {
     }
 }
 
+test('a task that awaits a rejection goes on before the task that has caused the rejection is fulfilled', async () => {
+    let order;
+    for (let i = 0; i < 10 && order?.at(-1) !== 'causes it'; i++) { // see above
+        await newSlice();
+        const controller = new TaskController({priority: 'background'});
+        order = [];
+        const all = [
+            scheduler.postTask(() => scheduler.postTask(() => {}, {signal: controller.signal}).catch(() => order.push('awaits it')), {priority: 'user-blocking'}),
+            scheduler.postTask(() => controller.abort()).then(() => order.push('causes it')),
+        ];
+        await Promise.all(all);
+    }
+    assertEqual(order, ['awaits it', 'causes it']);
+});
+
 const N = 4000;
 
 for (const [kind, make] of Object.entries(kinds)) {
