@@ -168,9 +168,11 @@ class Steps {
         let refusal = null;
         const reject = reason => {
             refusal = {reason};
-            if (wait.posted !== null && this.#wait === wait)
-                this.#throwSoon(refusal);
+            if (this.#wait !== wait)
+                return; // another wait has begun
             this.#wait = null;
+            if (wait.posted !== null)
+                this.#throwSoon(refusal);
         };
         wait.posted = this.#state.table.goOn(this.#state, resolve, reject, delay);
         return refusal;
