@@ -92,7 +92,7 @@ Engine::Engine (JSContext *js_context, GjsContext *gjs_context)
   : cx (js_context), context (gjs_context), thread (g_thread_self ()),
     gjs_queue (static_cast<JS::JobQueue *> (JS_GetContextPrivate (js_context))), global (JS::CurrentGlobalOrNull (js_context)),
     current (JS::UndefinedValue ()),
-    depth (0), plain_depth (0), reports (false), running (nullptr)
+    depth (0), plain_depth (0), reports (false), drains (false), running (nullptr)
 {
   engines.push_back (this);
   JS_AddExtraGCRootsTracer (cx, trace_engine, this);

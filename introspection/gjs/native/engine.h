@@ -60,6 +60,7 @@ struct Engine
   int plain_depth;             /* if the engine is not exact: the depth at which code of a task with a plain state (table.h) runs; negative for
                                 * other code; 0 if no table runs a task */
   bool reports;                /* whether the overrides have rejections to report after the running tasks */
+  bool drains;                 /* whether the overrides have promises to settle before the result of the running task; not if it is exact */
   Running *running;            /* the innermost running task; used by table.cpp */
   std::vector<Table *> tables;
   JS::Heap<JSObject *> last_binding, last_signal, last_handle; /* used by fast.cpp: the last look-up and its result */

@@ -204,6 +204,20 @@ report_after_tasks (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
+/* drainAfterTask (): makes the native part call the hook DRAIN_UNDER before the running task's result settles, if a table runs it */
+static bool
+drain_after_task (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+
+  if (engine == nullptr)
+    return false;
+  args.rval ().setUndefined ();
+  engine->drains = true;
+  return true;
+}
+
 /* setHooks ([functions]): sets the overrides' functions that the native part calls, in the order of Hook */
 static bool
 set_hooks (JSContext *cx, unsigned argc, JS::Value *vp)
@@ -484,6 +498,7 @@ static const struct
   { "isHandled", is_handled, 1 },
   { "siteOf", site_of, 1 },
   { "reportAfterTasks", report_after_tasks, 0 },
+  { "drainAfterTask", drain_after_task, 0 },
   { "setHooks", set_hooks, 1 },
   { "newTable", new_table, 1 },
   { "runTable", run_table, 2 },

@@ -360,8 +360,12 @@ Table::run_task (Running *running)
     return false;
   if (!running->is_under)
     e->run_jobs ();
-  else if (!e->gjs_queue->empty ())
-    tell_overrides (*running, Hook::DRAIN_UNDER);
+  if (e->cx != nullptr && (e->drains || (running->is_under && !e->gjs_queue->empty ())))
+    {
+      running->is_under = true;
+      e->drains = false;
+      tell_overrides (*running, Hook::DRAIN_UNDER);
+    }
   if (e->cx == nullptr)
     return false;
 

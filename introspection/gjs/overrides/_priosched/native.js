@@ -10,7 +10,7 @@
 const {GLib} = imports.gi;
 
 // The version of the native part's functions that the overrides call.  A native part with another version does not open.
-const INTERFACE = 10;
+const INTERFACE = 11;
 
 // The property of the global object by which the native part finds this program's context.
 const MARK = '__prioSchedNative__';

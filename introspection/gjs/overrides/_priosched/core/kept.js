@@ -173,14 +173,9 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
         report: () => results.report(),
         reason: (state, owner) => kept.reasonFor(state, owner),
         rejected: () => defaultTable.rejectPrioSchedTasks(kept),
-        callUnder(state, callback) {
-            try {
-                return running.callUnder(state, callback);
-            } finally {
-                results.drainBeforeResult();
-            }
-        },
+        callUnder: (state, callback) => running.callUnder(state, callback),
         drainUnder(state) {
+            running.leaveNative();
             running.drainUnder(state);
             results.drainBeforeResult();
         },

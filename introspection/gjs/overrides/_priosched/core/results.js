@@ -21,6 +21,7 @@ class Results {
     #isLate = false;
     #isAwake = false;
     #exact;
+    #inexact; // the native part if it does not know the state of each job, or null
     #ownTable;
     #running;
 
@@ -28,6 +29,7 @@ class Results {
     // the table of the overrides' own tasks.
     constructor(native, exact, running, ownTable) {
         this.#exact = exact;
+        this.#inexact = exact ? null : native;
         this.#running = running;
         this.#ownTable = ownTable;
         this.unhandled = new Unhandled(native, report => this.#reportLater(report));
@@ -80,6 +82,7 @@ class Results {
 
     add(result) {
         this.#queue.push(result);
+        this.#inexact?.drainAfterTask();
         this.wakeIfWaiting();
     }
 

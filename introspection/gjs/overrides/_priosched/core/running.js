@@ -226,7 +226,12 @@ class Running {
         this.drainUnder(state);
     }
 
-    // Ends a task of callUnder () or settleUnder (), after all its reactions.
+    // Makes the overrides settle the promises of the native part's running task, until endUnder ().
+    leaveNative() {
+        this.#runsNative = false;
+    }
+
+    // Ends a task of callUnder (), settleUnder () or leaveNative (), after all its reactions.
     endUnder() {
         this.#runsNative = true;
         this.endTask();
