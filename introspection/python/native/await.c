@@ -69,13 +69,16 @@ check_await (FutureObject *self)
   return is_right;
 }
 
-/* Raises @exception, which is the exception of @self or represents it, and returns NULL.  Many tasks may share the reason
- * of an abort, so the reason loses the traceback of the task that raised it before. */
+/* Raises @exception, which is the exception of @self or represents it, and returns NULL.  Each await adds its frames to the
+ * traceback, so @exception first gets the traceback back that it had before the first await.  Many tasks may share the
+ * reason of an abort, so the reason loses the traceback of the task that raised it before. */
 static PyObject *
 raise_exception (FutureObject *self, PyObject *exception)
 {
   self->retrieved = TRUE;
-  if (self->aborted && PyException_SetTraceback (exception, Py_None) < 0)
+  if (self->traceback == NULL && !self->aborted)
+    self->traceback = PyException_GetTraceback (exception);
+  if (PyException_SetTraceback (exception, self->traceback != NULL ? self->traceback : Py_None) < 0)
     return NULL;
   PyErr_SetObject ((PyObject *) Py_TYPE (exception), exception);
   return NULL;

@@ -19,7 +19,7 @@
 typedef struct
 {
   PyObject_HEAD
-  PyObject *name, *value, *exception, *waiter, *waiter_context, *callbacks, *posted_with, *callback, *context;
+  PyObject *name, *value, *exception, *traceback, *waiter, *waiter_context, *callbacks, *posted_with, *callback, *context;
   Py_hash_t context_id; /* hash () of the main context that runs the task, or 0 */
   unsigned int number;  /* the number by which the library knows the entry, kept after the entry's end */
   char done, retrieved, aborted, blocking;
