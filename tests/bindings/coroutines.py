@@ -1,9 +1,11 @@
 """Tests coroutines without a loop of asyncio, threads, reasons, and the representation of tasks"""
 
 import asyncio
+import contextlib
 import gc
 import itertools
 import logging
+import os
 import threading
 import time
 import traceback
@@ -11,6 +13,7 @@ import unittest
 import unittest.mock
 import warnings
 import weakref
+from signal import SIGINT
 
 import gi
 
@@ -601,6 +604,25 @@ class Looks(unittest.TestCase):
             complete(scheduler.post_task(lambda: None, 'background'))
             files = [frame.filename for frame in traceback.extract_tb(task.exception().__traceback__)]
             self.assertEqual(files, [__file__])
+
+    def test_ctrl_c_reaches_code_that_awaits_the_cleanup_of_an_aborted_task(self):
+        async def clean_up():
+            try:
+                await scheduler.sleep(10 ** 8)
+            finally:
+                os.kill(os.getpid(), SIGINT)
+                await scheduler.sleep(10 ** 8)
+
+        async def main():
+            controller = PrioSched.TaskController()
+            task = scheduler.post_task(clean_up, signal=controller.signal)
+            await scheduler.sleep(1)
+            controller.abort(Why())
+            with contextlib.suppress(Why):
+                await task
+            self.fail('the cancellation is lost')
+        with self.assertRaises(KeyboardInterrupt):
+            PrioSched.run(main())
 
     def test_tracebacks_do_not_grow_with_the_number_of_awaits(self):
         async def fails():
