@@ -124,6 +124,7 @@ class Abortable:
     watch = None
     told = False        # whether the abort has reached the coroutine
     told_first = False  # whether the abort reached the coroutine while no other cancellation was pending
+    is_cancelled_later = False  # whether the task was cancelled after the abort, while the coroutine cleaned up
 
     def hear(self):
         """Notes that the abort has reached the coroutine."""
@@ -168,6 +169,8 @@ class Abortable:
 
     def outcome_of(self, error):
         """Returns the exception for the task after its coroutine has ended with error: the reason if the abort caused error, or else error."""
+        if self.is_cancelled_later and isinstance(error, CancelledError):
+            return error
         signal = self.state.signal if error is not None and self.state is not None else None
         if signal is not None and (isinstance(error, CancelledError) or members_of(error)) and is_aborted(signal):
             reason = reason_of(signal)

@@ -181,6 +181,7 @@ class Driver(DriverBase, Abortable):
 
     def cancel_coroutine(self, msg):
         self.is_cancelled = True
+        self.is_cancelled_later = self.told
         error = CancelledError() if msg is None else CancelledError(msg)
         if self.waits_for is None or not _cancel(self.waits_for, error):
             self.pending = error
