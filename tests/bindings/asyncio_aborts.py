@@ -167,6 +167,31 @@ class Aborts(unittest.TestCase):
         _, task = await self.outcome(body, why)
         self.assertIs(task.exception(), why)
 
+    @in_loop
+    async def test_a_cancellation_reaches_code_that_awaits_the_cleanup_of_an_aborted_task(self):
+        async def clean_up():
+            try:
+                await asyncio.sleep(100)
+            finally:
+                begun.set()
+                await asyncio.sleep(100)
+
+        async def await_cleanup():
+            try:
+                await task
+            except Why:
+                self.fail('the cancellation is lost')
+        begun, controller = asyncio.Event(), PrioSched.TaskController()
+        task = scheduler.post_task(clean_up, signal=controller.signal)
+        awaiting = asyncio.get_running_loop().create_task(await_cleanup())
+        await asyncio.sleep(0.01)
+        controller.abort(Why('enough'))
+        await begun.wait()
+        awaiting.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await awaiting
+        self.assertTrue(task.cancelled())
+
     async def outcome(self, body, reason=Why('enough'), abort_after=0.01):
         controller = PrioSched.TaskController('background')
         log = []

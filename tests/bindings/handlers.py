@@ -4,6 +4,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import gc
+import sys
 import unittest
 
 import gi
@@ -109,7 +110,8 @@ class Handlers(unittest.TestCase):
             yield
             raise ValueError
 
-        ways = {
+        # Later versions keep the frames that have called the generator, and so the signal, as long as the traceback.
+        ways = {} if sys.version_info >= (3, 12) else {
             'steps': lambda signal: scheduler.post_task(step, signal=signal),
             'steps that fail': lambda signal: scheduler.post_task(fail, signal=signal),
             'feed': lambda signal: PrioSched.TaskGroup().feed(wait, range(10), signal=signal),
