@@ -131,6 +131,10 @@ class Abortable:
         self.told = True
         self.told_first = not self.is_to_be_cancelled()
 
+    def note_cancellation(self):
+        """Notes that the task is being cancelled, by its cancel () or by code that awaits it."""
+        self.is_cancelled_later = self.told
+
     def start_watching(self):
         if self.state is not None and self.state.signal is not None:
             self.watch = _Watch.add(self)

@@ -181,7 +181,6 @@ class Driver(DriverBase, Abortable):
 
     def cancel_coroutine(self, msg):
         self.is_cancelled = True
-        self.is_cancelled_later = self.told
         error = CancelledError() if msg is None else CancelledError(msg)
         if self.waits_for is None or not _cancel(self.waits_for, error):
             self.pending = error
@@ -360,6 +359,10 @@ class CoroutineTask:
     def start_watching(self):
         if self.shell is not None:
             self.shell.start_watching()
+
+    def note_cancellation(self):
+        if self.shell is not None:
+            self.shell.note_cancellation()
 
     def cancel_coroutine(self, msg):
         loop = self.get_loop()

@@ -539,6 +539,7 @@ class PostedTask(Future):
         elif hasattr(callback, 'cancel_coroutine'):
             if callback.ended or (isinstance(callback, asyncio.Task) and callback.done()):
                 return False
+            callback.note_cancellation()
             cancel_in_turn(callback, msg)
             if self._is_out_of_reach():
                 super().cancel(msg)
