@@ -11,7 +11,7 @@ from gi.repository import GLib, GObject
 from ..arguments import MAX_LIMIT, check_name, to_callback, to_priority, to_scheduler, to_signal, to_whole
 from ..futures.contexts import is_run_here
 from ..futures.future import Future
-from ..futures.handlers import controller_of
+from ..futures.handlers import kept
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -58,9 +58,7 @@ class Channel:
         self._scheduler = PrioSched.Scheduler.get_default() if scheduler is None else to_scheduler(scheduler)
         to_priority(priority)
         self._options = {'priority': priority, 'name': name}
-        # The garbage collector sees the references of a controller, but not of its signal, so this keeps the controller, if any.
-        self._controller = controller_of(to_signal(signal))
-        self._given_signal = signal if self._controller is None else None
+        self._signal = kept(to_signal(signal))
         self._changed = threading.Condition(_lock)  # its lock guards the attributes below
         self._values = collections.deque()
         self._outside = collections.OrderedDict()  # the futures of give_async (), and their values, which wait until the channel is less full
@@ -76,13 +74,9 @@ class Channel:
         return True
 
     @property
-    def _signal(self):
-        return self._given_signal if self._controller is None else self._controller.signal
-
-    @property
     def closed(self):
         """Whether the channel is closed to further values."""
-        signal = self._signal
+        signal = self._signal()
         return self._is_closed or (signal is not None and signal.is_cancelled())
 
     def _has_place(self):
@@ -136,7 +130,7 @@ class Channel:
             if self.closed:
                 raise _closed_error()
             raise RuntimeError('the channel is full, and the thread of its main loop would wait for itself: await give_async()')
-        future, signal = self.give_async(value), self._signal
+        future, signal = self.give_async(value), self._signal()
         handler = GObject.Object.connect(signal, 'cancelled', self._wake) if signal is not None else 0
         with self._changed:
             self._changed.wait_for(lambda: future.done() or self.closed, timeout)
@@ -204,7 +198,7 @@ class Channel:
         self.close()
 
     def _post(self, delay):
-        self._scheduler.post_task(self._take, delay=delay, signal=self._signal, **self._options).add_done_callback(self._taken)
+        self._scheduler.post_task(self._take, delay=delay, signal=self._signal(), **self._options).add_done_callback(self._taken)
 
     def _taken(self, task):
         """Ends the channel if its task has been aborted, or has been dropped with the main context."""

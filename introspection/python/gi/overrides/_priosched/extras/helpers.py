@@ -9,7 +9,7 @@ from .._native import EachBase
 from ..arguments import to_callback, to_given_priority, to_signal
 from ..coroutines.aborts import is_yet_to_be_told, signal_here
 from ..futures.contexts import check_loop, get_running_loop
-from ..futures.handlers import controller_of
+from ..futures.handlers import kept
 from ..futures.reasons import keep_reasons_of
 
 PrioSched = get_introspection_module('PrioSched')
@@ -101,16 +101,13 @@ class Latest:
         self._scheduler = scheduler
         self._job = job
         self._priority = priority
-        # The garbage collector sees the references of a controller, but not of its signal, so this keeps the controller, if any.
-        self._controller = controller_of(signal)
-        self._signal = signal if self._controller is None else None
+        self._signal = kept(signal)
         self._run = None
 
     def __call__(self, *args, **kwargs):
         self.abort()
         controller = PrioSched.TaskController.new(self._priority)
-        signal = controller.signal
-        given = self._signal if self._controller is None else self._controller.signal
+        signal, given = controller.signal, self._signal()
         if given is not None:
             signals = [signal, given]
             signal = PrioSched.TaskSignal.new_any_following(signals, signal)

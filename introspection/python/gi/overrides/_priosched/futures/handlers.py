@@ -86,6 +86,15 @@ def controller_of(signal):
     return signal._controller() if hasattr(signal, '_controller') else None
 
 
+def kept(signal):
+    """Returns a function that keeps signal, which may be None, and returns it.
+
+    The garbage collector sees the references of a controller, but not of its signal, so the function keeps the controller, if any.
+    """
+    controller = controller_of(signal)
+    return (lambda: signal) if controller is None else (lambda: controller.signal)
+
+
 def held(signal, args):
     """Returns the arguments with which to call a method that connects args, a callback and its data, to signal.
 
