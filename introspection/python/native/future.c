@@ -10,7 +10,6 @@ static PyMemberDef future_members[] = {
   OBJECT ("name", name),
   OBJECT ("_value", value),
   OBJECT ("_exception", exception),
-  OBJECT ("_traceback", traceback),
   OBJECT ("_waiter", waiter),
   OBJECT ("_waiter_context", waiter_context),
   OBJECT ("_callbacks", callbacks),
