@@ -190,9 +190,11 @@ site_of (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* reportAfterTasks (): makes the native part call the hook REPORT after the running tasks, if a table runs them */
+/* reportAfterTasks (): makes the native part call the hook REPORT after the running tasks, if a table runs them
+ * drainAfterTask (): makes it call the hook DRAIN_UNDER before the running task's result settles, if a table runs it */
+template <bool Engine::*flag>
 static bool
-report_after_tasks (JSContext *cx, unsigned argc, JS::Value *vp)
+set_flag (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
   Engine *engine = engine_of (cx, args);
@@ -200,21 +202,7 @@ report_after_tasks (JSContext *cx, unsigned argc, JS::Value *vp)
   if (engine == nullptr)
     return false;
   args.rval ().setUndefined ();
-  engine->reports = true;
-  return true;
-}
-
-/* drainAfterTask (): makes the native part call the hook DRAIN_UNDER before the running task's result settles, if a table runs it */
-static bool
-drain_after_task (JSContext *cx, unsigned argc, JS::Value *vp)
-{
-  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  Engine *engine = engine_of (cx, args);
-
-  if (engine == nullptr)
-    return false;
-  args.rval ().setUndefined ();
-  engine->drains = true;
+  engine->*flag = true;
   return true;
 }
 
@@ -497,8 +485,8 @@ static const struct
   { "settle", settle, 3 },
   { "isHandled", is_handled, 1 },
   { "siteOf", site_of, 1 },
-  { "reportAfterTasks", report_after_tasks, 0 },
-  { "drainAfterTask", drain_after_task, 0 },
+  { "reportAfterTasks", set_flag<&Engine::reports>, 0 },
+  { "drainAfterTask", set_flag<&Engine::drains>, 0 },
   { "setHooks", set_hooks, 1 },
   { "newTable", new_table, 1 },
   { "runTable", run_table, 2 },
