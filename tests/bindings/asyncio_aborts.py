@@ -171,6 +171,7 @@ class Aborts(unittest.TestCase):
     async def test_a_cancellation_reaches_code_that_awaits_the_cleanup_of_an_aborted_task(self):
         async def clean_up():
             try:
+                started.set()
                 await asyncio.sleep(100)
             finally:
                 begun.set()
@@ -181,10 +182,10 @@ class Aborts(unittest.TestCase):
                 await task
             except Why:
                 self.fail('the cancellation is lost')
-        begun, controller = asyncio.Event(), PrioSched.TaskController()
+        started, begun, controller = asyncio.Event(), asyncio.Event(), PrioSched.TaskController()
         task = scheduler.post_task(clean_up, signal=controller.signal)
         awaiting = asyncio.get_running_loop().create_task(await_cleanup())
-        await asyncio.sleep(0.01)
+        await started.wait()
         controller.abort(Why('enough'))
         await begun.wait()
         awaiting.cancel()

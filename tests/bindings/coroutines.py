@@ -608,6 +608,7 @@ class Looks(unittest.TestCase):
     def test_ctrl_c_reaches_code_that_awaits_the_cleanup_of_an_aborted_task(self):
         async def clean_up():
             try:
+                started.append(True)
                 await scheduler.sleep(10 ** 8)
             finally:
                 os.kill(os.getpid(), SIGINT)
@@ -616,11 +617,13 @@ class Looks(unittest.TestCase):
         async def main():
             controller = PrioSched.TaskController()
             task = scheduler.post_task(clean_up, signal=controller.signal)
-            await scheduler.sleep(1)
+            while not started:
+                await scheduler.sleep(1)
             controller.abort(Why())
             with contextlib.suppress(Why):
                 await task
             self.fail('the cancellation is lost')
+        started = []
         with self.assertRaises(KeyboardInterrupt):
             PrioSched.run(main())
 
