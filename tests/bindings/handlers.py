@@ -4,7 +4,6 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import gc
-import sys
 import unittest
 
 import gi
@@ -98,7 +97,7 @@ class Handlers(unittest.TestCase):
                     del window
                 self.assertEqual(self.count(), 0)
 
-    def test_a_window_goes_that_has_a_job_whose_steps_are_aborted(self):
+    def test_a_window_goes_that_has_a_job_that_fails_or_is_aborted(self):
         async def wait(_item):
             await scheduler.sleep(10 ** 8)
 
@@ -110,8 +109,22 @@ class Handlers(unittest.TestCase):
             yield
             raise ValueError
 
-        # Later versions keep the frames that have called the generator, and so the signal, as long as the traceback.
-        ways = {} if sys.version_info >= (3, 12) else {
+        async def fail_at_once():
+            raise ValueError
+
+        async def fail_later():
+            await scheduler.yield_()
+            raise ValueError
+
+        async def await_another():
+            await scheduler.post_task(fail_later, signal=scheduler.current_signal)
+
+        # A kept exception keeps the frames that its traceback names and, with Python 3.12 and 3.13, the frames that called these.
+        ways = {
+            'coroutine': lambda signal: scheduler.post_task(lambda: wait(0), signal=signal),
+            'coroutine that fails at once': lambda signal: scheduler.post_task(fail_at_once, signal=signal),
+            'coroutine that fails later': lambda signal: scheduler.post_task(fail_later, signal=signal),
+            'coroutine that awaits another': lambda signal: scheduler.post_task(await_another, signal=signal),
             'steps': lambda signal: scheduler.post_task(step, signal=signal),
             'steps that fail': lambda signal: scheduler.post_task(fail, signal=signal),
             'feed': lambda signal: PrioSched.TaskGroup().feed(wait, range(10), signal=signal),
