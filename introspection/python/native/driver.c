@@ -119,16 +119,16 @@ check_state (void)
 static PyObject *
 go_on (DriverObject *self)
 {
-  PyObject *outer = g_steal_pointer (&prio_running.context), *result = NULL, *returned = NULL;
+  PyObject *outer = g_steal_pointer (&prio_running.context), *context = self->context, *result = NULL, *returned = NULL;
   PySendResult how = PYGEN_ERROR;
 
-  prio_running.context = Py_NewRef (self->context);
+  prio_running.context = Py_NewRef (context);
   Py_CLEAR (self->waits_for);
-  if (PyContext_Enter (self->context) == 0)
+  if (PyContext_Enter (context) == 0)
     {
       check_state ();
       how = PyIter_Send (self->coroutine, Py_None, &result);
-      if (PyContext_Exit (self->context) < 0)
+      if (PyContext_Exit (context) < 0)
         how = PYGEN_ERROR;
     }
   Py_XSETREF (prio_running.context, outer);
@@ -144,6 +144,8 @@ driver_step (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   DriverObject *self = (DriverObject *) object;
   PyObject *exception = n_args > 0 ? args[0] : Py_None;
 
+  if (self->ended)
+    Py_RETURN_NONE;
   if (self->is_abortable || exception != Py_None || is_set (self->watch) || is_set (self->pending))
     return PyObject_CallMethod (object, "_step", "O", exception);
   return go_on (self);

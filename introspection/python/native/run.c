@@ -276,12 +276,53 @@ settle_abortable (TableObject *self, FutureObject *task, PyObject *value, FreeLo
   return prio_call_slow ((PyObject *) self, aborted ? "_settle_aborted" : "_settle_cancelled", (PyObject *) task);
 }
 
+/* Returns whether a loop of asyncio is running on this thread; TRUE also if that cannot be found out. */
 static gboolean
-finish (TableObject *self, FutureObject *task, PyObject *context, PyObject *value, PyObject *exception)
+is_in_asyncio (void)
 {
-  return called ((PyObject *) self, PyObject_CallMethod ((PyObject *) self, "_finish", "OOOO", task, context,
+  PyObject *loop = PyObject_CallNoArgs (prio_get_running_loop);
+
+  if (loop == NULL)
+    PyErr_Clear ();
+  Py_XDECREF (loop);
+  return loop != Py_None;
+}
+
+static PyObject *
+new_driver (FutureObject *task, PyObject *context, PyObject *coroutine)
+{
+  return PyObject_CallFunctionObjArgs ((PyObject *) prio_driver_type, coroutine, context, task->posted_with, NULL);
+}
+
+static gboolean
+finish (TableObject *self, FutureObject *task, PyObject *run, PyObject *value, PyObject *exception)
+{
+  return called ((PyObject *) self, PyObject_CallMethod ((PyObject *) self, "_finish", "OOOO", task, run,
                                                          value != NULL ? value : Py_None,
                                                          exception != NULL ? exception : Py_None));
+}
+
+/* Starts a coroutine for @value, an awaitable or a generator, which the callback of @task has returned, and lets Python finish
+ * @task.  No function of Python has @context, or the state with the signal, in a variable: the traceback of an exception would
+ * keep it.  Returns FALSE after KeyboardInterrupt or SystemExit. */
+static gboolean
+start (TableObject *self, FutureObject *task, PyObject *context, PyObject *value)
+{
+  PyObject *coroutine = PyObject_CallMethod ((PyObject *) self, "_to_coroutine", "OO", value, task), *run = NULL, *exception = NULL;
+  gboolean is_done;
+
+  if (coroutine == NULL)
+    exception = fetch_exception ();
+  else if (is_in_asyncio ())
+    run = PyObject_CallMethod ((PyObject *) self, "_start", "OOOO", coroutine, context, task->posted_with, is_set (task->name) ? task->name : Py_None);
+  else
+    run = new_driver (task, context, coroutine);
+
+  is_done = run != NULL || exception != NULL ? finish (self, task, run != NULL ? run : Py_None, NULL, exception) : !is_interrupted ((PyObject *) self);
+  Py_XDECREF (run);
+  Py_XDECREF (coroutine);
+  Py_XDECREF (exception);
+  return is_done;
 }
 
 /* Runs @coroutine, which the callback of @task has returned, with a Driver.  No loop of asyncio may be running.  Returns
@@ -289,8 +330,7 @@ finish (TableObject *self, FutureObject *task, PyObject *context, PyObject *valu
 static gboolean
 drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *coroutine, FreeLoop *free_loop)
 {
-  DriverObject *driver = (DriverObject *) PyObject_CallFunctionObjArgs ((PyObject *) prio_driver_type, coroutine, context,
-                                                                        task->posted_with, NULL);
+  DriverObject *driver = (DriverObject *) new_driver (task, context, coroutine);
   gboolean is_done = TRUE;
 
   if (driver == NULL)
@@ -298,7 +338,7 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
 
   if (driver->ended && (is_set (driver->error) || task->aborted))
     {
-      is_done = finish (self, task, context, driver->value, driver->error);
+      is_done = finish (self, task, Py_None, driver->value, driver->error);
     }
   else if (driver->ended)
     {
@@ -310,7 +350,7 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
       if (driver->ended)
         {
           /* The checkpoint has settled the future that the coroutine awaited, so the coroutine has ended. */
-          is_done = finish (self, task, context, driver->value, driver->error);
+          is_done = finish (self, task, Py_None, driver->value, driver->error);
           Py_DECREF (driver);
           return is_done;
         }
@@ -343,18 +383,6 @@ is_awaitable (PyObject *value)
   return methods != NULL && methods->am_await != NULL;
 }
 
-/* Returns whether a loop of asyncio is running on this thread; TRUE also if that cannot be found out. */
-static gboolean
-is_in_asyncio (void)
-{
-  PyObject *loop = PyObject_CallNoArgs (prio_get_running_loop);
-
-  if (loop == NULL)
-    PyErr_Clear ();
-  Py_XDECREF (loop);
-  return loop != Py_None;
-}
-
 /* Runs the callback of @task.  Settles the frequent cases here, and leaves exceptions, asyncio, and coroutines with a signal to
  * Python.  Returns FALSE after KeyboardInterrupt or SystemExit. */
 static gboolean
@@ -377,8 +405,10 @@ run_task (TableObject *self, FutureObject *task, FreeLoop *free_loop)
     is_done = settle_abortable (self, task, value, free_loop);
   else if (value != NULL && plain && PyCoro_CheckExact (value) && !is_in_asyncio ())
     is_done = drive (self, task, context, value, free_loop);
+  else if (value != NULL)
+    is_done = start (self, task, context, value);
   else
-    is_done = finish (self, task, context, value, exception);
+    is_done = finish (self, task, Py_None, NULL, exception);
   Py_XDECREF (value);
   Py_XDECREF (exception);
   Py_DECREF (context);
@@ -444,6 +474,7 @@ prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   Py_INCREF (object);
   Py_CLEAR (self->last_state);
   is_done = number == 0 ? prio_call_slow (object, "_take_rejected", NULL) : run_all (self, (guint) number);
+  Py_CLEAR (self->last_state);
   set_running_state (NULL);
   set_running_context (NULL);
   prio_running = outer;

@@ -67,7 +67,7 @@ class Driver(DriverBase, Abortable):
         self.is_cancelled = False
         if self.pending is not None:
             exception, self.pending = self.pending, None
-        waits_for, self.waits_for = self.waits_for, None
+        self.waits_for = None
         outer = running.context, local.abortable
         running.context, local.abortable = self.context, self
         has_ended, value, error = True, None, None
@@ -80,6 +80,7 @@ class Driver(DriverBase, Abortable):
             error = without_own_frames(caught)
         finally:
             running.context, local.abortable = outer
+            outer = None  # a traceback may refer to this frame, which should not keep the outer task's signal
 
         # These calls are outside the try statement, so that exceptions that they raise do not get the caught one as their __context__.
         if has_ended:
@@ -119,6 +120,8 @@ class Driver(DriverBase, Abortable):
         if self.pending is not None and exception is None:
             value, exception, self.pending = None, self.pending, None
         self.value, self.error = value, exception
+        # Tracebacks refer to the frames of this object's methods, and so to this object, which should not keep the signal.
+        self.state = self.context = None
         if self.future is not None:
             self.future._retrieved = isinstance(exception, (KeyboardInterrupt, SystemExit))
             self.future._callback = None

@@ -16,7 +16,7 @@ from gi.module import get_introspection_module
 from gi.repository import GLib
 
 from ..arguments import NO_EXPIRY, UNSET, name_of
-from ..coroutines.drivers import CoroutineTask, Driver, is_awaitable, start, to_coroutine
+from ..coroutines.drivers import CoroutineTask, Driver, start, to_coroutine
 from ..coroutines.steps import in_steps, is_stepped
 from ..futures.contexts import SLICE, call_in, interrupt, local
 from ..futures.forgotten import note_table
@@ -155,8 +155,10 @@ class Table(TableBase):
             return False
         entry = self._take(number)
         if entry is not None:
-            state = entry._posted_with
-            self._reject_with(entry, state.reason() if state is not None else reason_of(None))
+            posted_with = entry._posted_with
+            reason = posted_with.reason() if posted_with is not None else reason_of(None)
+            posted_with = None  # a traceback may refer to this frame, which should not keep the signal
+            self._reject_with(entry, reason)
         return True
 
     def _close(self):
@@ -183,20 +185,20 @@ class Table(TableBase):
 
     _interrupt = staticmethod(interrupt)
 
-    def _finish(self, task, context, value, exception):
-        """Settles task, whose callback has returned value or raised exception, or makes task run value, a coroutine or a generator."""
-        run = None
-        told = False
-        if is_stepped(value):
-            value = in_steps(self, value, task)
-        elif isinstance(value, types.AsyncGeneratorType):
-            value, exception = None, TypeError(f'{value!r} is an asynchronous generator, of which nothing would run: post a '
-                                               'coroutine function that goes through it by async for')
-        if value is not None and is_awaitable(value):
-            run = start(to_coroutine(value), context, task._posted_with, task.name)
-            told = run.told
-            if run.ended:
-                value, exception, run = run.value, run.error, None
+    _start = staticmethod(start)
+
+    def _to_coroutine(self, value, task):
+        """Returns a coroutine that runs value, an awaitable or a generator, which the callback of task has returned."""
+        if isinstance(value, types.AsyncGeneratorType):
+            raise TypeError(f'{value!r} is an asynchronous generator, of which nothing would run: post a coroutine function '
+                            'that goes through it by async for')
+        return in_steps(self, value, task) if is_stepped(value) else to_coroutine(value)
+
+    def _finish(self, task, run, value, exception):
+        """Settles task, whose callback has returned value or raised exception, or whose coroutine run runs, if that is not None."""
+        told = run is not None and run.told
+        if run is not None and run.ended:
+            value, exception, run = run.value, run.error, None
 
         # _end_task () performs the checkpoint, which calls microtasks.  After that, the signal can no longer abort the task, so
         # the task can be settled.
