@@ -49,6 +49,23 @@ class Each(unittest.TestCase):
         self.assertEqual(len(log), 301)
         self.assertLess(log.index('urgent'), 150)
 
+    def test_yields_before_the_main_loop_has_run(self):
+        async def steps():
+            heard = []
+            source = GLib.Timeout(1)
+            source.set_callback(lambda _: heard.append(True))
+            source.attach(context)
+            async for _ in PrioSched.Scheduler.ref_thread_default().each(iter(int, 1)):
+                if heard:
+                    break
+
+        context = GLib.MainContext.new()
+        context.push_thread_default()
+        try:
+            PrioSched.run(steps())
+        finally:
+            context.pop_thread_default()
+
     @run
     async def test_iterates_over_anything(self):
         for items in ([0, 1, 2], iter(range(3)), generate(), {0: 'a', 1: 'b', 2: 'c'}):
