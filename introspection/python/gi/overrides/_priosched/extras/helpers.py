@@ -31,6 +31,7 @@ class Each(EachBase):
             raise TypeError(f'{items!r} is nothing to iterate over') from None
 
     async def _next(self):
+        should_yield = self._scheduler.should_yield()
         if not self._is_checked:
             loop = get_running_loop()
             if loop is not None:
@@ -38,7 +39,9 @@ class Each(EachBase):
             self._is_checked = True
             self._signal = signal_here()
             self._iterator = None if self._is_async else self._items
-        if self._scheduler.should_yield() or is_yet_to_be_told():
+            # Before the main loop runs, should_yield () is false, because no time slice has begun.
+            should_yield = should_yield or GLib.main_depth() == 0
+        if should_yield or is_yet_to_be_told():
             await self._scheduler.yield_()
         if self._is_async:
             return await self._items.__anext__()
