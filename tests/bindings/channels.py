@@ -133,6 +133,12 @@ class Channels(unittest.TestCase):
         task.result()
         iterate_until(lambda: shown == [*range(5)])
 
+    def test_a_timeout_is_a_number_of_seconds(self):
+        channel = PrioSched.Channel(print)
+        with self.assertRaisesRegex(TypeError, "timeout is a number of seconds, not '1'"):
+            channel.give(5, '1')
+        self.assertEqual(len(channel), 0)
+
     def test_a_full_channel_times_out(self):
         channel = PrioSched.Channel(print, 1, signal=(signal := Gio.Cancellable()))
         channel.offer(1)
@@ -377,6 +383,11 @@ class Results(unittest.TestCase):
             in_thread(lambda: task.result(0.001))
         iterate_until(task.done)
         self.assertEqual(task.result(), 7)
+
+    def test_a_timeout_is_a_number_of_seconds(self):
+        task = scheduler.post_task(lambda: 7)
+        with self.assertRaisesRegex(TypeError, "timeout is a number of seconds, not '1'"):
+            in_thread(lambda: task.result('1'))
 
     def test_the_own_thread_does_not_wait(self):
         task = scheduler.post_task(lambda: 7)
