@@ -105,6 +105,11 @@ def to_timeout(value):
     return 0 if value is None else to_whole(value, 'timeout', 'milliseconds', _MAX_TIMEOUT, -_MAX_TIMEOUT - 1)
 
 
+def check_seconds(timeout):
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, (int, float))):
+        raise TypeError(f'timeout is a number of seconds, not {timeout!r}')
+
+
 def to_limit(value):
     """Checks how many tasks may run at a time: None becomes MAX_LIMIT, which means any number."""
     return MAX_LIMIT if value is None else to_whole(value, 'limit', 'tasks', MAX_LIMIT, 1)

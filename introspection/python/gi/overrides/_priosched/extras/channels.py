@@ -8,7 +8,7 @@ import threading
 from gi.module import get_introspection_module
 from gi.repository import GLib, GObject
 
-from ..arguments import MAX_LIMIT, check_name, to_callback, to_priority, to_scheduler, to_signal, to_whole
+from ..arguments import MAX_LIMIT, check_name, check_seconds, to_callback, to_priority, to_scheduler, to_signal, to_whole
 from ..futures.contexts import is_run_here
 from ..futures.future import Future
 from ..futures.handlers import kept
@@ -124,6 +124,7 @@ class Channel:
         Raises GLib.Error, PrioSched.Error.CLOSED, if the channel is or gets closed.  Raises RuntimeError on the thread of the main
         loop if the channel is full, because the thread would wait for ever: await give_async () there.
         """
+        check_seconds(timeout)
         if self.offer(value):
             return
         if is_run_here(self._scheduler.get_context()):

@@ -11,7 +11,7 @@ import types
 from gi.module import get_introspection_module
 from gi.repository import GLib
 
-from ..arguments import UNSET
+from ..arguments import UNSET, check_seconds
 from .forgotten import warn_of_forgotten
 from .contexts import call_in, check_loop, get_running_loop, is_run_here, local, loop_of, own_context, run_in_turn
 from .._native import FutureBase, call_outside, running
@@ -168,6 +168,7 @@ class Future(FutureBase):
         return self._done and isinstance(self._exception, CancelledError)
 
     def _wait_for_result(self, timeout):
+        check_seconds(timeout)
         if not self._is_own_thread():
             self._wait_in_thread(timeout)
 
