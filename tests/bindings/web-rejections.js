@@ -324,6 +324,25 @@ test('an unhandled rejection of a sleep is reported with its reason and its line
     }
 });
 
+test('an error of which a wait for a group tells is not reported', async () => {
+    const fails = () => {
+        throw new Error('told');
+    };
+    const group = new PrioSched.TaskGroup();
+    for (const wait of ['all', 'any', 'first']) {
+        for (const callback of [fails, async () => await fails()]) {
+            await expectWarnings([], async () => {
+                group.post_task(callback);
+                await rejection(group[wait]());
+            });
+        }
+    }
+    await expectWarnings(['*rejection of a task*: Error: told*'], async () => {
+        group.post_task(fails);
+        await group.drained();
+    });
+});
+
 test('a value that is not a generator is reported with the line that has posted it', async () => {
     for (const poster of [native, new PrioSched.TaskGroup({limit: 2})]) {
         await expectWarnings(['*rejection of a task*: TypeError: 5 is not a generator\npostHere@*'], async () => {
