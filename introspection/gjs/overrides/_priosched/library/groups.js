@@ -22,8 +22,8 @@ const {toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const HANDLE_DOMAIN = GLib.quark_from_string('prio-sched-task-handle');
 const MAX_LIMIT = 0xffffffff;
 
-// The property of a group for the waits, while there are any: their number, and the outcomes of the group's tasks, by the tasks'
-// handles.
+// The property of a group for the waits, while there are any: their number, the number of those that may throw a task's error,
+// and the outcomes of the group's tasks, by the tasks' handles.
 const WAITING = Symbol('waiting');
 
 function toLimit(value) {
@@ -54,6 +54,8 @@ function follow(entry, group, handle) {
         resolve(value);
     };
     entry.reject = error => {
+        if (group[WAITING]?.nThrowing > 0)
+            entry.promise.then(undefined, () => {}); // so that the rejection is not reported, too
         returnTo(group, handle, {isRejected: true, value: error});
         group[SCOPE]?.taskFailed(error, entry);
         reject(error);
@@ -123,11 +125,13 @@ class Wait {
     #current;
     #group;
     #id;
+    #nThrowing; // 1 if the wait may throw the error of a task, otherwise 0
     #until;
 
-    constructor(group, until, cancellable, current) {
+    constructor(group, until, nThrowing, cancellable, current) {
         this.#group = group;
         this.#until = until;
+        this.#nThrowing = nThrowing;
         this.#cancellable = cancellable;
         this.#current = current;
     }
@@ -135,8 +139,9 @@ class Wait {
     post(runner, id) {
         const {group = null, handle = 0} = this.#current ?? {};
         this.#id = id;
-        this.#group[WAITING] ??= {n: 0, ended: new Map()};
+        this.#group[WAITING] ??= {n: 0, nThrowing: 0, ended: new Map()};
         this.#group[WAITING].n++;
+        this.#group[WAITING].nThrowing += this.#nThrowing;
         this.#group.wait_id(group, handle, this.#until, this.#cancellable, runner, id);
         return this.#current === null ? OUTSIDE : INSIDE;
     }
@@ -149,6 +154,7 @@ class Wait {
     // returns is true, returns the result of a task, or throws its error.
     end(tasks, returns) {
         const {ended} = this.#group[WAITING];
+        this.#group[WAITING].nThrowing -= this.#nThrowing;
         if (--this.#group[WAITING].n === 0)
             this.#group[WAITING] = undefined;
         let task, handle;
@@ -280,7 +286,8 @@ function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tas
     function addWait(name, until, {returns = false} = {}) {
         TaskGroup.prototype[name] = function (options = undefined) {
             const {signal} = toOptions(options, namesOfWaits, `${name} ()`);
-            const wait = new Wait(this, until, toSignal(signal), tasks.currentState()), table = tableOf(this);
+            const nThrowing = until === TaskGroupWait.DRAINED ? 0 : 1;
+            const wait = new Wait(this, until, nThrowing, toSignal(signal), tasks.currentState()), table = tableOf(this);
             const promise = new Promise(keepResolvers);
             table.postWith(() => wait.end(tasks, returns), USER_BLOCKING, null, 0, wait, promise, `${name} ()`);
             return promise;
