@@ -22,7 +22,7 @@ const {toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const HANDLE_DOMAIN = GLib.quark_from_string('prio-sched-task-handle');
 const MAX_LIMIT = 0xffffffff;
 
-// The property of a group for the waits, while there are any: their number, the number of those that may throw a task's error,
+// The property of a group for the waits, while there are any: their number, the number of waits that may throw a task’s error,
 // and the outcomes of the group's tasks, by the tasks' handles.
 const WAITING = Symbol('waiting');
 
