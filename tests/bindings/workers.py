@@ -137,6 +137,31 @@ class Workers(unittest.TestCase):
         self.assertEqual(log, [log[0], log[0], 'yields'])
         never.cancel()
 
+    def test_an_abort_beside_a_result_from_a_thread_continues_a_coroutine_once(self):
+        controller, may_go_on, has_told, log = PrioSched.TaskController(), threading.Event(), threading.Event(), []
+
+        async def wait():
+            try:
+                await worker.scheduler.post_task(may_go_on.wait)
+            except PrioSched.AbortError:
+                await scheduler.post_task(lambda: log.append('awaited'), delay=5)
+                log.append('continues')
+
+        def abort_beside_the_result():
+            controller.abort()
+            may_go_on.set()
+            worker.scheduler.post_task(has_told.set)
+            has_told.wait()
+
+        worker = PrioSched.Worker()
+        task = scheduler.post_task(wait, signal=controller.signal)
+        scheduler.post_task(abort_beside_the_result, 'background')
+        while not task.done():
+            GLib.MainContext.default().iteration(True)
+        self.assertEqual(log, ['awaited', 'continues'])
+        worker.stop()
+        worker.join()
+
     @run
     async def test_it_is_stopped_twice_and_from_inside(self):
         worker = PrioSched.Worker()
