@@ -45,11 +45,17 @@ class Driver(DriverBase, Abortable):
 
     def _step_elsewhere(self):
         """Continues the coroutine later, on the driver's thread, because another thread has settled the awaited future."""
-        self._call_later(self)
+        self._call_later(self._go_on_if_done)
+
+    def _go_on_if_done(self):
+        """Continues the coroutine if the future that it awaits is done.  By now, an abort may have made it await another one."""
+        if self.waits_for is not None and self.waits_for.done():
+            self.step()
 
     def _call_later(self, call):
         """Calls call () later, in the main context that runs the driver."""
-        if self.state is None or not self.state.table.call_soon(call):
+        state = self.state  # read once, because the driver may end in another thread
+        if state is None or not state.table.call_soon(call):
             call_in(self.main_context or own_context(), call)
 
     def go_on_after(self, future):
