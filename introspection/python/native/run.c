@@ -302,26 +302,34 @@ finish (TableObject *self, FutureObject *task, PyObject *run, PyObject *value, P
                                                          exception != NULL ? exception : Py_None));
 }
 
-/* Starts a coroutine for @value, an awaitable or a generator, which the callback of @task has returned, and lets Python finish
- * @task.  No function of Python has @context, or the state with the signal, in a variable: the traceback of an exception would
- * keep it.  Returns FALSE after KeyboardInterrupt or SystemExit. */
+/* Starts a coroutine for @value, an awaitable or a generator, which the callback of @task has returned, and lets Python
+ * finish @task.  No function of Python has @context, or the state with the signal, in a variable: the traceback of an
+ * exception would keep it.  Returns FALSE after KeyboardInterrupt or SystemExit. */
 static gboolean
 start (TableObject *self, FutureObject *task, PyObject *context, PyObject *value)
 {
-  PyObject *coroutine = PyObject_CallMethod ((PyObject *) self, "_to_coroutine", "OO", value, task), *run = NULL, *exception = NULL;
+  PyObject *coroutine = PyObject_CallMethod ((PyObject *) self, "_to_coroutine", "OO", value, task), *exception, *run;
+  PyObject *name = task->name != NULL ? task->name : Py_None;
   gboolean is_done;
 
   if (coroutine == NULL)
-    exception = fetch_exception ();
-  else if (is_in_asyncio ())
-    run = PyObject_CallMethod ((PyObject *) self, "_start", "OOOO", coroutine, context, task->posted_with, is_set (task->name) ? task->name : Py_None);
+    {
+      exception = fetch_exception ();
+      is_done = finish (self, task, Py_None, NULL, exception);
+      Py_DECREF (exception);
+      return is_done;
+    }
+
+  if (is_in_asyncio ())
+    run = PyObject_CallMethod ((PyObject *) self, "_start", "OOOO", coroutine, context, task->posted_with, name);
   else
     run = new_driver (task, context, coroutine);
+  Py_DECREF (coroutine);
+  if (run == NULL)
+    return !is_interrupted ((PyObject *) self);
 
-  is_done = run != NULL || exception != NULL ? finish (self, task, run != NULL ? run : Py_None, NULL, exception) : !is_interrupted ((PyObject *) self);
-  Py_XDECREF (run);
-  Py_XDECREF (coroutine);
-  Py_XDECREF (exception);
+  is_done = finish (self, task, run, NULL, NULL);
+  Py_DECREF (run);
   return is_done;
 }
 
