@@ -171,6 +171,25 @@ class Waits(unittest.TestCase):
         wait.come()
         self.assertEqual([await one for one in waits], ['other', 'other'])
 
+    def test_a_nested_main_loop_gets_results(self):
+        context, group = GLib.MainContext.default(), PrioSched.TaskGroup()
+
+        async def wait():
+            group.post_task(int)
+            await group.drained()
+
+        async def nest():
+            await wait()
+            inner = scheduler.post_task(wait)
+            for _ in range(1000):
+                context.iteration(False)
+            return inner.done()
+
+        task = scheduler.post_task(nest)
+        while not task.done():
+            context.iteration(True)
+        self.assertTrue(task.result())
+
 
 if __name__ == '__main__':
     unittest.main()
