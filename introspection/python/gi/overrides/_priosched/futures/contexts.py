@@ -13,6 +13,7 @@ SLICE = 0.004  # how long work that is done in slices runs before the main loop 
 
 class _Local(threading.local):
     queue = None      # the calls that wait in the running run_in_turn (), or None if this thread is not running it
+    depth = 0         # GLib.main_depth () in the running run_in_turn ()
     abortable = None  # the Abortable that runs a step of its coroutine, or None
     cancels = None    # the cancellations that wait in the running cancel_in_turn (), or None if this thread is not running it
 
@@ -23,14 +24,18 @@ local = _Local()
 def run_in_turn(call):
     """Calls call (), or leaves it to the run_in_turn () that is running in this thread, so that a chain of calls does not nest.
 
+    If one of these calls runs a nested main loop, run_in_turn () there also calls the calls that wait outside.
+
     Exceptions are reported, and KeyboardInterrupt or SystemExit is raised after the last call.
     """
-    queue = local.queue
-    if queue is not None:
-        queue.append(call)
+    outer, depth = (local.queue, local.depth), GLib.main_depth()
+    if local.queue is not None and local.depth == depth:
+        local.queue.append(call)
         return
 
-    local.queue = queue = collections.deque((call,))
+    queue = local.queue or collections.deque()
+    queue.append(call)
+    local.queue, local.depth = queue, depth
     interrupt = None
     try:
         while queue:
@@ -41,7 +46,7 @@ def run_in_turn(call):
             except BaseException:
                 sys.excepthook(*sys.exc_info())
     finally:
-        local.queue = None
+        local.queue, local.depth = outer
     if interrupt is not None:
         raise interrupt
 
