@@ -5,6 +5,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 import contextlib
+import gc
 import sys
 import threading
 import unittest
@@ -370,6 +371,52 @@ class Groups(unittest.TestCase):
                 raise KeyError
         self.assertEqual(self.log, ['never AbortError'])
         self.assertEqual(group.n_tasks, 0)
+
+    @run
+    async def test_an_error_of_a_task_is_raised_although_the_body_fails_while_it_is_cancelled(self):
+        self.log = []
+        with self.assertRaisesRegex(ValueError, 'failed') as raised:
+            async with PrioSched.TaskGroup() as group:
+                group.post_task(self.fails)
+                try:
+                    await self.never()
+                finally:
+                    raise KeyError
+        self.assertIsInstance(raised.exception.__context__, KeyError)
+
+    @run
+    async def test_an_error_in_the_clean_up_of_a_task_is_reported(self):
+        async def fail_at_the_abort():
+            self.n_begun += 1
+            try:
+                await scheduler.sleep(100000)
+            finally:
+                raise IndexError
+
+        async def fail():
+            async with PrioSched.TaskGroup() as group:
+                group.post_task(fail_at_the_abort)
+                await self.begun()
+                raise ValueError
+
+        async def wait():
+            async with PrioSched.TaskGroup() as group:
+                group.post_task(fail_at_the_abort)
+
+        async def abort(body):
+            controller = PrioSched.TaskController()
+            task = scheduler.post_task(body, signal=controller.signal)
+            await self.begun()
+            controller.abort()
+            await task
+
+        for job, expected in (fail, ValueError), (lambda: abort(wait), PrioSched.AbortError):
+            self.n_begun = 0
+            with self.assertLogs('PrioSched', 'ERROR') as logs:
+                with self.assertRaises(expected):
+                    await job()
+                gc.collect()
+            self.assertIn('IndexError', logs.output[0])
 
     @run
     async def test_the_first_error_is_raised(self):
