@@ -7,6 +7,7 @@ from gi.repository import GLib
 
 from ..futures.contexts import get_running_loop, runs
 from ..futures.future import CancelledError, Future, cancel_in_turn
+from ..futures.reasons import AbortError
 
 # The exceptions after which a wait at the end of `async with` continues.  Others, such as KeyboardInterrupt and GeneratorExit,
 # end the program or the coroutine at once.
@@ -96,7 +97,8 @@ class GroupScope:
     def __init__(self, group):
         self._group = group
         self._run = None
-        self._error = None  # the first exception of a task
+        self._failed = None  # the first task that has failed
+        self._is_decided = False  # whether the scope ends with another exception, so that errors of tasks are reported as usual
         self._feeds = set()
         self._change = None  # completes when a feed has ended
         self._is_cancelled = False  # whether a failure has cancelled the body, which has not got the CancelledError yet
@@ -116,11 +118,11 @@ class GroupScope:
             self._change._settle()
 
     def ended(self, task):
-        """Aborts the group, and cancels the body, if task, which has ended, is the first to fail.  Keeps its exception for leave ()."""
+        """Aborts the group, and cancels the body, if task, which has ended, is the first to fail.  Keeps the task for leave ()."""
         error = task._exception
-        if error is None or self._error is not None or task._aborted or isinstance(error, CancelledError):
+        if error is None or self._failed is not None or self._is_decided or task._aborted or isinstance(error, CancelledError):
             return
-        self._error = error
+        self._failed = task
         task._retrieved = True
         self._group.abort()
         if self._run is not None:
@@ -141,12 +143,14 @@ class GroupScope:
         return not isinstance(self._run, asyncio.Task) or self._run.uncancel() == 0
 
     async def leave(self, error):
-        """Waits until the group is empty.  Returns False if the body failed by itself.
+        """Waits until the group is empty.  Returns False if the body failed by itself, or was aborted.
 
-        Returns True if the body raised nothing, or only the cancellation that the scope itself caused.  In that case,
-        raises an abort that came during the wait or, without an abort, the first exception of a task.
+        Returns True if the body raised nothing, or only the cancellation that the scope itself caused.  In that case, and
+        if the body has turned that cancellation into another exception, raises an abort that came during the wait or,
+        without an abort, the first exception of a task.
         """
-        is_own = error is None or self._takes_back(error)
+        is_own = error is None or self._takes_back(error) or (self._is_cancelled and not isinstance(error, (CancelledError, AbortError)))
+        self._is_decided = not is_own
         if error is not None:
             self._group.abort()
         ended = None
@@ -161,9 +165,14 @@ class GroupScope:
             except _ENDS as caught:
                 if not self._takes_back(caught):
                     ended = caught
+                    self._is_decided = True
                     self._group.abort()
         if self._is_cancelled and isinstance(self._run, asyncio.Task):
             self._run.uncancel()
-        if is_own and (ended or self._error) is not None:
-            raise ended or self._error
+        if self._failed is not None and self._is_decided:
+            self._failed._retrieved = False  # so that its error is reported
+        elif self._failed is not None:
+            raise self._failed._exception
+        if ended is not None and is_own:
+            raise ended
         return is_own
