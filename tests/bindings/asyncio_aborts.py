@@ -103,6 +103,22 @@ class Aborts(unittest.TestCase):
                 self.assertIsNone(await second)
 
     @in_loop
+    async def test_an_abort_beside_the_result_is_raised_instead_of_it(self):
+        controller, log = PrioSched.TaskController(), []
+
+        async def function():
+            try:
+                await scheduler.post_task(controller.abort)
+            except PrioSched.AbortError:
+                await scheduler.sleep(1)
+                await asyncio.sleep(0.001)
+                log.append('cleaned up')
+                raise
+        with self.assertRaises(PrioSched.AbortError):
+            await scheduler.post_task(function, signal=controller.signal)
+        self.assertEqual(log, ['cleaned up'])
+
+    @in_loop
     async def test_a_cancellation_beside_an_abort_is_one(self):
         """Checks that a task that is cancelled itself before the abort reaches it is not aborted."""
         controller = PrioSched.TaskController()

@@ -254,6 +254,12 @@ class Threads(unittest.TestCase):
             # Every 5 ms: a hundred turns.
             self.assertGreater(ran, 25)
 
+    @run
+    async def test_an_abort_that_the_function_causes_replaces_its_result(self):
+        controller = PrioSched.TaskController()
+        with self.assertRaises(PrioSched.AbortError):
+            await scheduler.run_in_thread(controller.abort, signal=controller.signal)
+
     def test_nothing_is_left(self):
         class Something:
             def __call__(self):

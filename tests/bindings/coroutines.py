@@ -339,6 +339,28 @@ class Cancellation(unittest.TestCase):
         self.assertFalse(task.cancelled())
 
     @posted
+    async def test_an_abort_beside_the_outcome_is_raised_instead_of_it(self):
+        for fails in False, True:
+            for in_thread in False, True:
+                controller, log = PrioSched.TaskController(), []
+
+                def abort():
+                    controller.abort()
+                    if fails:
+                        raise Why
+
+                async def function():
+                    try:
+                        await (scheduler.run_in_thread(abort) if in_thread else scheduler.post_task(abort))
+                    except PrioSched.AbortError:
+                        await scheduler.sleep(1)
+                        log.append('cleaned up')
+                        raise
+                with self.assertRaises(PrioSched.AbortError):
+                    await scheduler.post_task(function, signal=controller.signal)
+                self.assertEqual(log, ['cleaned up'])
+
+    @posted
     async def test_an_abort_reaches_a_coroutine_where_it_stands(self):
         controller, why, log = PrioSched.TaskController(), Why(), []
         other = scheduler.post_task(lambda: None, delay=100000)

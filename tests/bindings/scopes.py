@@ -415,7 +415,9 @@ class Groups(unittest.TestCase):
             with self.assertLogs('PrioSched', 'ERROR') as logs:
                 with self.assertRaises(expected):
                     await job()
-                gc.collect()
+                while not logs.output:
+                    await scheduler.sleep(1)
+                    gc.collect()
             self.assertIn('IndexError', logs.output[0])
 
     @run
