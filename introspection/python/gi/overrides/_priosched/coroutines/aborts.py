@@ -181,6 +181,20 @@ class Abortable:
             return reason if tells_of(error, reason, self.ends_by_abort()) else error
         return error
 
+    def take_abort(self):
+        """Returns the exception for an abort that came before the coroutine has got the outcome that it awaits, or None.
+
+        As with a cancellation in asyncio, the coroutine does not get the outcome.
+        """
+        waits_for = self.waits_for
+        signal = self.state.signal if self.state is not None else None
+        if waits_for is None or signal is None or self.told or self.is_yielding(waits_for) or not is_aborted(signal):
+            return None
+        self.hear()
+        if isinstance(waits_for, Future):
+            waits_for._is_left()
+        return told_at(waits_for, reason_of(signal))
+
     def must_be_told(self):
         return self.watch is not None and self.watch.aborted and not self.told and not self.is_yielding(self.waits_for)
 

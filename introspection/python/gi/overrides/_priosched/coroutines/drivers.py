@@ -70,6 +70,8 @@ class Driver(DriverBase, Abortable):
     def _step(self, exception):
         if self.watch is not None:
             self.notice()
+        if exception is None:
+            exception = self.take_abort()
         self.is_cancelled = False
         if self.pending is not None:
             exception, self.pending = self.pending, None
@@ -235,8 +237,8 @@ class _Shell(Abortable, collections.abc.Coroutine):
         self.reason = None
         if self.watch is not None:
             self.notice()
-        self.waits_for = None
-        return self._go_on(self.coroutine.send, value)
+        error, self.waits_for = self.take_abort(), None
+        return self._go_on(self.coroutine.send, value) if error is None else self._go_on(self.coroutine.throw, error)
 
     def throw(self, *exception):
         error = exception[1] if len(exception) > 1 and exception[1] is not None else exception[0]

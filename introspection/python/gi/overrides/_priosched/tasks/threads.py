@@ -73,10 +73,10 @@ class _Work:
             return
         native = task.get_error()
         signal = future._posted_with.signal
-        if native is None:
-            future._settle(value, error)
-        elif signal is not None and is_aborted(signal):
+        if signal is not None and is_aborted(signal):
             future._settle(None, reason_of(signal))
+        elif native is None:
+            future._settle(value, error)
         else:
             future._settle(None, native)
 
