@@ -3,6 +3,7 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import sys
 import threading
 import unittest
 
@@ -161,6 +162,18 @@ class Workers(unittest.TestCase):
         self.assertEqual(log, ['awaited', 'continues'])
         worker.stop()
         worker.join()
+
+    @run
+    async def test_a_task_that_exits_ends_only_itself(self):
+        async def leave():
+            await PrioSched.Scheduler.ref_thread_default().sleep(1)
+            raise SystemExit
+
+        async with PrioSched.Worker() as worker:
+            for function in sys.exit, leave:
+                with self.assertRaises(SystemExit):
+                    await worker.scheduler.post_task(function)
+            self.assertEqual(await worker.run(scheduler, int), 0)
 
     @run
     async def test_it_is_stopped_twice_and_from_inside(self):
