@@ -64,12 +64,16 @@ runs = _Runs()
 def interrupt(error):
     """Makes the innermost run (), or else the running EventLoop, raise error, a KeyboardInterrupt or SystemExit of a task.
 
-    If there is neither, raises error here.
+    If there is neither, raises error here.  In a thread other than the main one, where PyGObject would end the process, error is
+    passed to threading.excepthook () instead, which ignores SystemExit.
     """
     innermost = runs.stack[-1] if runs.stack else get_running_loop()
-    if not hasattr(innermost, 'interrupt'):
+    if hasattr(innermost, 'interrupt'):
+        innermost.interrupt(error)
+    elif threading.current_thread() is threading.main_thread():
         raise error
-    innermost.interrupt(error)
+    else:
+        threading.excepthook(threading.ExceptHookArgs((type(error), error, error.__traceback__, threading.current_thread())))
 
 
 def call_in(context, call):
