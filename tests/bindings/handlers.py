@@ -143,6 +143,57 @@ class Handlers(unittest.TestCase):
                     del window
                 self.assertEqual(self.count(), 0)
 
+    def test_a_gobject_goes_that_has_a_job_that_fails(self):
+        """Checks this in PrioSched.run (), and so, with later versions of PyGObject, on a loop of asyncio."""
+        class Window(GObject.Object):
+            pass
+
+        async def fail_at_once():
+            raise ValueError
+
+        async def fail_later():
+            await scheduler.sleep(0)
+            raise ValueError
+
+        async def fail_at_the_abort():
+            try:
+                await scheduler.sleep(10 ** 8)
+            finally:
+                raise ValueError
+
+        def steps():
+            yield
+            raise ValueError
+
+        def fail():
+            raise ValueError
+
+        async def open_window(post):
+            window = Window()
+            window.controller = PrioSched.TaskController()
+            window.closed = lambda *_: None
+            window.controller.signal.connect('cancelled', lambda *_: window.closed())
+            window.task = post(window.controller.signal)
+            await scheduler.sleep(1)
+            window.controller.abort()
+            try:
+                await window.task
+            except (ValueError, PrioSched.AbortError):
+                pass
+
+        async def open_windows(post):
+            for _ in range(20):
+                await open_window(post)
+
+        ways = {job.__name__: lambda signal, job=job: scheduler.post_task(job, signal=signal)
+                for job in (fail_at_once, fail_later, fail_at_the_abort, steps, fail)}
+        ways['in a thread'] = lambda signal: scheduler.run_in_thread(fail, signal=signal)
+        for name, post in ways.items():
+            with self.subTest(job=name):
+                PrioSched.run(open_windows(post))
+                collect()
+                self.assertEqual(sum(isinstance(window, Window) for window in gc.get_objects()), 0)
+
     def test_a_window_goes_that_has_a_channel(self):
         for how in ('unused', 'used', 'closed', 'aborted'):
             with self.subTest(channel=how):
