@@ -2,6 +2,7 @@
 
 import asyncio
 import collections.abc
+import functools
 import sys
 import threading
 import types
@@ -264,7 +265,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
             waits_for = method(value)
         finally:
             local.abortable = outer
-            value = None
+            outer = value = None
         return self._stand(waits_for)
 
     def close(self):
@@ -310,9 +311,18 @@ class _Shell(Abortable, collections.abc.Coroutine):
             error = raising(reason)
             loop = self.task.get_loop()
             if loop is direct_loop():
-                run_in_turn(lambda: wake_up(callback, context, error))
+                run_in_turn(functools.partial(wake_up, callback, context, error))
             else:
                 loop.call_soon(callback, error, context=context)
+            context = wakeup = None  # a traceback may lead to this frame
+
+
+def _without_own_frames(error):
+    """Removes the frames of this file from the beginning of the traceback of error, if other frames follow.  Returns error."""
+    traceback = error.__traceback__
+    while traceback.tb_next is not None and traceback.tb_frame.f_globals is globals():
+        traceback = traceback.tb_next
+    return error.with_traceback(traceback)
 
 
 # Loops of asyncio that run () is closing: no new coroutine may start in them.
@@ -347,10 +357,10 @@ class CoroutineTask:
         try:
             self.value = self.result()
         except BaseException as caught:
-            error = caught.with_traceback(caught.__traceback__.tb_next)
+            error = _without_own_frames(caught)
         if self.shell is not None:
             error = self.shell.outcome_of(error)
-            self.shell.task = None  # a traceback may refer to the shell, and should not keep the task alive
+            self.shell.task = self.shell.state = None  # a traceback may refer to the shell, and should not keep the task and the signal
         self.error = error
         future = self.future
         if future is not None:
@@ -418,12 +428,18 @@ class _Task(CoroutineTask, asyncio.Task):
             # The coroutine's first step has raised the error here, so asyncio must not report it as never retrieved.
             self._log_traceback = False
             raise
+        finally:
+            options.clear()
+            self = None  # a traceback may lead to this frame, which should not keep the context
 
 
 def _begin_task(loop, coroutine, context, name):
     """Makes an asyncio task, and runs its first step at once."""
     if sys.version_info >= (3, 12):
-        return _Task(coroutine, loop=loop, name=name, context=context, eager_start=True)
+        try:
+            return _Task(coroutine, loop=loop, name=name, context=context, eager_start=True)
+        finally:
+            context = None  # a traceback may lead to this frame
 
     steps = []
     loop.call_soon = lambda step, context=None: steps.append(step)
@@ -460,6 +476,7 @@ def start(coroutine, context, state=None, name=None):
         return _Ended(error)
     finally:
         running.context = outer
+        context = outer = state = None  # a traceback may lead to this frame
     if shell is not None:
         shell.task = task
         task.shell = shell
@@ -467,7 +484,10 @@ def start(coroutine, context, state=None, name=None):
         task.coroutine_ended()
     else:
         task.thread = threading.get_ident()
-    return task
+    try:
+        return task
+    finally:
+        task = None
 
 
 def close_generator(generator, context):

@@ -36,7 +36,7 @@ def run_in_turn(call):
     queue = local.queue or collections.deque()
     queue.append(call)
     local.queue, local.depth = queue, depth
-    interrupt = None
+    call = interrupt = None  # a traceback may lead to this frame, which should not keep the call
     try:
         while queue:
             try:

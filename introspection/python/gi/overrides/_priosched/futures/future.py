@@ -3,6 +3,7 @@
 import asyncio
 import collections
 import contextvars
+import functools
 import logging
 import threading
 import time
@@ -398,12 +399,14 @@ class Future(FutureBase):
             if context is None:
                 run_in_turn(callback)
             elif loop is None and thread[0] == _get_ident():
-                run_in_turn(lambda callback=callback, context=context: context.run(callback, self))
+                run_in_turn(functools.partial(context.run, callback, self))
             elif loop is not None and is_wakeup(callback) and loop is direct_loop():
                 seen = self._as_seen_by(callback, context)
-                run_in_turn(lambda callback=callback, context=context, seen=seen: wake_up(callback, context, seen))
+                run_in_turn(functools.partial(wake_up, callback, context, seen))
             else:
                 self._call_later(loop, thread and thread[1], callback, context)
+        waiting.clear()
+        callback = context = None  # a traceback may lead to this frame, which should not keep the context
 
     def _wake_up_in_debug_mode(self, callback):
         context, self._waiter_context = self._waiter_context, None
@@ -630,6 +633,7 @@ def wake_up(callback, context, future):
         if isinstance(future, (_Raise, Continuation)) and future._exception is not None:
             # Avoids a reference cycle: the traceback refers to frames that refer to the exception.  No other task waits for future.
             future._exception.__traceback__ = None
+        callback = context = outer = task = None  # a traceback may lead to this frame, which should not keep the contexts
 
 
 def woken(task):

@@ -64,6 +64,7 @@ class _Work:
                 self.error = without_own_frames(error)
         # If the task was aborted, this gives it the error; otherwise this does nothing, and the library fulfils the task.
         task.return_error_if_aborted()
+        task = context = None  # a traceback may lead to this frame, which should not keep the signal
 
     def end(self, _, task, *__):
         """Settles the future, on the thread that runs the scheduler's main context."""
