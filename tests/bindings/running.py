@@ -458,6 +458,27 @@ PrioSched.run(main())
             self.assertEqual(status, 1)
             self.assertIn('no running event loop', error)
 
+    def test_rows_that_are_left_at_the_end_are_silent(self):
+        status, out, error = self.run_program('''
+from gi.repository import Gio, GObject
+class Window(GObject.Object): pass
+async def load(row, position): await scheduler.sleep(1)
+async def main():
+    window = Window()
+    window.own = window
+    window.group, window.rows = PrioSched.TaskGroup(limit=1), Gio.ListStore()
+    for _ in range(5):
+        window.rows.append(Gio.Cancellable())
+    window.feed = window.group.feed_model(load, window.rows)
+    window.feed.set_view(0, 3)
+    await scheduler.sleep(0)
+for _ in range(3):
+    PrioSched.run(main())
+    gc.collect()
+    while GLib.MainContext.default().iteration(False): pass
+''')
+        self.assertEqual((status, out, error), (0, '', ''))
+
 
 if __name__ == '__main__':
     unittest.main()
