@@ -26,10 +26,17 @@ class _RowTask:
 
     def __init__(self, scheduler, posted):
         self.task = PrioSched.Task.new(scheduler, None)
+        self._has_ended = False
         posted.add_done_callback(self._ended)
 
     def _ended(self, _):
+        self._has_ended = True
         self.task.return_value(None)
+
+    def __del__(self):
+        # If posted is freed before it has ended, with its main context, the library would warn of a task without a result.
+        if not self._has_ended:
+            self.task.return_value(None)
 
 
 def row_function(group, scheduler, callback, name):
