@@ -90,6 +90,7 @@ test('an abort in the callback drops the waiting values', async () => {
 test('a channel refuses wrong options', () => {
     for (const [body, text] of [
         [() => new Channel(3), '3 is not a function'],
+        [() => new Channel(function* () {}), 'is a generator function, and nothing of it would run'],
         [() => new Channel(print, {capacity: 0}), '0 is not a capacity'],
         [() => new Channel(print, {capacity: 2 ** 32}), '4294967296 is not a capacity'],
         [() => new Channel(print, {pace: 'slow'}), '“slow” is not a pace'],

@@ -333,6 +333,9 @@ test('errors name bad input', () => {
         [() => new TaskGroup({size: 3}), '“size” is not an option of new TaskGroup ()'],
         [() => new TaskGroup(3), '3 is not an object'],
         [() => group.post_task(3), '3 is not a function'],
+        [() => group.post_task(Promise.resolve()), '[object Promise] is not a function: pass the function that returns it'],
+        [() => scheduler.post_task((function* () {})()), '[object Generator] is not a function: pass the function that returns it'],
+        [() => scheduler.post('background', async () => {}), 'is an asynchronous function, and would be called again and again'],
         [() => group.post_task(() => 1, 'x'), '“x” is not an object'],
         [() => group.post_task(() => 1, {limit: 3}), '“limit” is not an option of post_task ()'],
         [() => group.post_task(() => 1, {signal: 3}), '3 is not a signal'],
@@ -598,6 +601,23 @@ test('a scheduler that has gone is reported', async () => {
     }
     if (group.dup_scheduler() === null)
         assert(thrown(() => group.post_task(() => 1)).message.includes('has gone'));
+});
+
+test('a feed that is aborted before its first turn leaves no iterator open', async () => {
+    const log = [], items = {
+        [Symbol.iterator]() {
+            log.push('opened');
+            return {next: () => ({value: 1, done: false}), return: () => log.push('closed')};
+        },
+    };
+    for (const begins of [false, true]) {
+        const group = new TaskGroup({limit: 1}), fed = group.feed(() => scheduler.sleep(1), items);
+        if (begins)
+            await turns();
+        group.abort();
+        await rejection(fed);
+    }
+    assertEqual(log, ['opened', 'closed']);
 });
 
 run();

@@ -324,6 +324,26 @@ test('an unhandled rejection of a sleep is reported with its reason and its line
     }
 });
 
+test('the reason of a feed or a channel that is aborted is not reported', async () => {
+    const makes = [
+        signal => new PrioSched.TaskGroup({limit: 2}).feed(() => native.sleep(60000), [1, 2, 3], {signal}).catch(() => {}),
+        signal => new PrioSched.Channel(() => native.sleep(60000), {signal}).offer(1),
+    ];
+    for (const make of makes) {
+        for (const reason of ['closed', new Error('closed')]) {
+            await expectWarnings([], async () => {
+                const controller = new PrioSched.TaskController();
+                let begun = false;
+                make(controller.signal);
+                native.post_task(() => (begun = true), {priority: 'background'});
+                while (!begun)
+                    await iteration();
+                controller.abort(reason);
+            });
+        }
+    }
+});
+
 test('an error of which a wait for a group tells is not reported', async () => {
     const fails = () => {
         throw new Error('told');
