@@ -13,7 +13,7 @@ const {INHERIT, MAX_SHARED_SLICE, NICKS, UNSET, USER_VISIBLE} = imports.override
 const {Each, newLatest, slicesOf} = imports.overrides._priosched.library.extras;
 const {countAbort, named, reasonOf} = imports.overrides._priosched.core.reasons;
 const {namesOfSteps, namesOfTasks, optionNames, toOptions} = imports.overrides._priosched.library.options;
-const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
+const {AbortError, STEPPED, isStepped, toStep, toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const React = imports.overrides._priosched.library.react;
 // The files below are loaded before this file changes the library.  So if one of them cannot be loaded, the library is
 // unchanged, and the program can still use another copy that is complete.
@@ -168,7 +168,7 @@ function checkScheduler(Scheduler) {
 
     // Checks the priority, because GJS would accept any value for an enumerator, and convert it to a number.
     Scheduler.prototype.post = function (priority, callback) {
-        return post.call(this, toGivenPriority(priority), toUnstepped(callback, 'post ()'));
+        return post.call(this, toGivenPriority(priority), toStep(callback, 'post ()'));
     };
 
     // Suggests post_task () to a program that calls the web's method here.

@@ -10,7 +10,7 @@ const {GLib} = imports.gi;
 const {named, report} = imports.overrides._priosched.core.reasons;
 const {isThenable} = imports.overrides._priosched.core.settling;
 const {optionNames, toOptions} = imports.overrides._priosched.library.options;
-const {AbortError} = imports.overrides._priosched.library.steps;
+const {isAbort, toUnstepped} = imports.overrides._priosched.library.steps;
 
 const OPTIONS = optionNames('capacity', 'pace', 'scheduler', 'priority', 'signal', 'name');
 const MAX_CAPACITY = 0xffffffff;
@@ -49,8 +49,7 @@ function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: erro
         constructor(callback, options = undefined) {
             const {capacity = 1, pace = 'each', scheduler = Scheduler.get_default(), priority, signal, name} =
                 toOptions(options, OPTIONS, 'new Channel ()');
-            if (typeof callback !== 'function')
-                throw new TypeError(`${named(callback)} is not a function`);
+            toUnstepped(callback, 'new Channel ()');
             if (!(scheduler instanceof Scheduler))
                 throw new TypeError(`${named(scheduler)} is not a scheduler`);
             toPriority(priority);
@@ -142,7 +141,7 @@ function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: erro
         // Ends a call of the callback that has failed, or whose promise is rejected.  Reports the error, unless it is an abort.
         #fail(error) {
             this.#leave();
-            if (!(error instanceof AbortError))
+            if (!isAbort(error, this.#options.signal))
                 report(error);
         }
 

@@ -5,14 +5,13 @@ var {addFeed} = ((undefined, Object, Promise, Symbol, Math, TypeError, imports) 
 const {named} = imports.overrides._priosched.core.reasons;
 const {optionNames, toOptions} = imports.overrides._priosched.library.options;
 const {SCOPE} = imports.overrides._priosched.library.scopes;
-const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
+const {isAbort, toUnstepped} = imports.overrides._priosched.library.steps;
 
 const OPTIONS = optionNames('priority', 'signal', 'name');
 
-function toIterator(items) {
+function checkIterable(items) {
     if (typeof items?.[Symbol.iterator] !== 'function')
         throw new TypeError(`${named(items)} is nothing to iterate over`);
-    return items[Symbol.iterator]();
 }
 
 // Checks the result of an iterator's next (), as for...of does.
@@ -27,16 +26,16 @@ function toResult(result) {
 function postItem(group, tasks, signal, callback, values, options, ended) {
     group.post_task(Object.assign(() => callback(...values), {calls: callback}), options).then(ended, error => {
         ended();
-        if (!signal.is_cancelled() && !(error instanceof AbortError))
+        if (!signal.is_cancelled() && !isAbort(error, options.signal))
             tasks.rejected(error, options.name);
     });
 }
 
 // Posts a task for each item.  This is the generator of a task in steps, and yields a promise whenever the task has to wait:
 // until the group has fewer tasks than its limit, and at the end until all posted tasks have settled.
-function* feed(group, callback, iterator, options, tasks, checkSignal) {
+function* feed(group, callback, items, options, tasks, checkSignal) {
     let nOpen = 0, wake = () => {};
-    const {signal} = group, change = () => new Promise(resolve => { wake = resolve; });
+    const {signal} = group, iterator = items[Symbol.iterator](), change = () => new Promise(resolve => { wake = resolve; });
     const handlers = ['n-tasks', 'limit'].map(name => group.connect(`notify::${name}`, () => wake()));
     const ended = () => {
         nOpen--;
@@ -73,7 +72,8 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
 function addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {schedulerOf, toName, toPriority, toSignal}) {
     TaskGroup.prototype.feed = function (callback, items, options = undefined) {
         toUnstepped(callback, 'feed ()');
-        const iterator = toIterator(items), {priority, signal, name} = toOptions(options, OPTIONS, 'feed ()');
+        const {priority, signal, name} = toOptions(options, OPTIONS, 'feed ()');
+        checkIterable(items);
         toPriority(priority);
         toSignal(signal);
         const given = toName(name) ?? (callback.name || undefined), scheduler = schedulerOf(this);
@@ -83,7 +83,7 @@ function addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {schedulerOf, toNam
                 throw tasks.reasonOf(either);
         };
         this[SCOPE]?.check();
-        const fed = scheduler.post_steps(() => feed(this, callback, iterator, {priority, signal, name: given}, tasks, checkSignal),
+        const fed = scheduler.post_steps(() => feed(this, callback, items, {priority, signal, name: given}, tasks, checkSignal),
             {signal: either, name: given});
         this[SCOPE]?.follow(fed, either);
         return fed;

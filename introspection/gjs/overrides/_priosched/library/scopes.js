@@ -4,15 +4,10 @@
 
 // The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {SCOPE, addRun} = ((undefined, Promise, Symbol, Set, Error, imports) => {
-const {reasonOf} = imports.overrides._priosched.core.reasons;
-const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
+const {isAbort, toUnstepped} = imports.overrides._priosched.library.steps;
 
 // The property of a group for its Scope, while run () runs a function.
 const SCOPE = Symbol('scope');
-
-function isAbort(error, signal) {
-    return error instanceof AbortError || (signal?.is_cancelled() && reasonOf(signal) === error);
-}
 
 class Scope {
     #failure = null; // the first error of a task, of a feed or of the function, as {error}

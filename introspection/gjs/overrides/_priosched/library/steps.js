@@ -1,9 +1,9 @@
 // steps.js: generators as tasks, and the error of an abort
 
 // The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
-var {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = ((undefined, Object, Function, Promise, Symbol, Error, TypeError, imports) => {
+var {AbortError, STEPPED, isAbort, isStepped, toStep, toSteps, toUnstepped} = ((undefined, Object, Function, Promise, Symbol, Error, TypeError, imports) => {
 const {Gio, GLib} = imports.gi;
-const {named, toFunction} = imports.overrides._priosched.core.reasons;
+const {named, reasonOf, toFunction} = imports.overrides._priosched.core.reasons;
 const {Later} = imports.overrides._priosched.core.settling;
 const {FOREVER} = imports.overrides._priosched.constants;
 
@@ -24,8 +24,14 @@ class AbortError extends Error {
     }
 }
 
-// The prototypes of generator functions, and of asynchronous ones.  Functions that bind () makes of them have these prototypes,
-// too.
+// Returns whether a task with signal, which may be null or undefined, has failed with error because of an abort.
+function isAbort(error, signal) {
+    return error instanceof AbortError || (signal?.is_cancelled() && reasonOf(signal) === error);
+}
+
+// The prototypes of asynchronous functions, of generator functions, and of asynchronous ones of these.  Functions that bind ()
+// makes of them have these prototypes, too.
+const ASYNC = Object.getPrototypeOf(async () => {});
 const STEPPED = [Object.getPrototypeOf(function* () {}), Object.getPrototypeOf(async function* () {})];
 const [GENERATOR] = STEPPED;
 
@@ -43,6 +49,15 @@ function toUnstepped(value, where) {
         throw new TypeError(`${where}: ${callback} is a generator function, and nothing of it would run: post_steps () makes its steps`);
     throw new TypeError(`${where}: ${callback} is an asynchronous generator function, and nothing of it would run: ` +
         'go through it with for await in an asynchronous function');
+}
+
+// Returns value if it is a function to call again until it returns false; otherwise throws.
+function toStep(value, where) {
+    if (Object.getPrototypeOf(toUnstepped(value, where)) === ASYNC) {
+        throw new TypeError(`${where}: ${value.name === '' ? 'the callback' : named(value.name)} is an asynchronous function, and ` +
+            'would be called again and again, because it returns a promise, and not false: post_task () calls it once');
+    }
+    return value;
 }
 
 // Returns value if it is a generator; otherwise throws.  posted is null or the stack of the code that posted the function that
@@ -215,5 +230,5 @@ function toSteps(scheduler, make, progress, tasks) {
     return steps;
 }
 
-return {AbortError, STEPPED, isStepped, toSteps, toUnstepped};
+return {AbortError, STEPPED, isAbort, isStepped, toStep, toSteps, toUnstepped};
 })(undefined, Object, Function, Promise, Symbol, Error, TypeError, imports);
