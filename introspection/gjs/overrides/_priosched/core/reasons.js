@@ -36,8 +36,8 @@ function isInstance(value, type) {
 function toFunction(value) {
     if (typeof value === 'function')
         return value;
-    const name = named(value), hint = /(Promise|Generator)\]$/.test(name) ? ': pass the function that returns it' : '';
-    throw new TypeError(`${name} is not a function${hint}`);
+    const isResult = typeof value?.then === 'function' || typeof value?.next === 'function';
+    throw new TypeError(`${named(value)} is not a function${isResult ? ': pass the function that returns it' : ''}`);
 }
 
 // Reasons that are not errors of GLib, by code.  The aborted signal has the reason itself; all other objects have a GError
