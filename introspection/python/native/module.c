@@ -146,9 +146,16 @@ keep_whole (PyObject *Py_UNUSED (module), PyObject *type)
   Py_RETURN_NONE;
 }
 
+static PyObject *
+main_depth (PyObject *Py_UNUSED (module), PyObject *Py_UNUSED (args))
+{
+  return PyLong_FromLong (g_main_depth ());
+}
+
 static PyMethodDef module_methods[] = {
   { "call_outside", call_outside, METH_VARARGS, "Calls callable (argument) outside any task: no state is current." },
   { "keep_whole", keep_whole, METH_O, "Makes the objects of a class keep their GObjects until they are freed." },
+  { "main_depth", main_depth, METH_NOARGS, "Returns the same as GLib.main_depth (), in a tenth of the time." },
   { "make_steps", (PyCFunction) (void (*) (void)) prio_make_steps, METH_FASTCALL, "Continues a generator until the task should yield." },
   { "set_up", set_up, METH_VARARGS, NULL },
   { NULL },

@@ -186,9 +186,11 @@ class Abortable:
 
         As with a cancellation in asyncio, the coroutine does not get the outcome.
         """
-        waits_for = self.waits_for
+        waits_for, watch = self.waits_for, self.watch
+        if waits_for is None or self.told or (watch is not None and not watch.aborted):
+            return None
         signal = self.state.signal if self.state is not None else None
-        if waits_for is None or signal is None or self.told or self.is_yielding(waits_for) or not is_aborted(signal):
+        if signal is None or self.is_yielding(waits_for) or (watch is None and not is_aborted(signal)):
             return None
         self.hear()
         if isinstance(waits_for, Future):

@@ -5,7 +5,7 @@ import inspect
 from gi.module import get_introspection_module
 from gi.repository import Gio, GLib
 
-from .._native import EachBase
+from .._native import EachBase, main_depth
 from ..arguments import to_callback, to_given_priority, to_signal
 from ..coroutines.aborts import is_yet_to_be_told, signal_here
 from ..futures.contexts import check_loop, get_running_loop
@@ -40,7 +40,7 @@ class Each(EachBase):
             self._signal = signal_here()
             self._iterator = None if self._is_async else self._items
             # Before the main loop runs, should_yield () is false, because no time slice has begun.
-            should_yield = should_yield or GLib.main_depth() == 0
+            should_yield = should_yield or main_depth() == 0
         if should_yield or is_yet_to_be_told():
             await self._scheduler.yield_()
         if self._is_async:

@@ -7,13 +7,15 @@ import threading
 
 from gi.repository import GLib
 
+from .._native import main_depth
+
 get_running_loop = asyncio._get_running_loop
 SLICE = 0.004  # how long work that is done in slices runs before the main loop has its turn, in seconds
 
 
 class _Local(threading.local):
     queue = None      # the calls that wait in the running run_in_turn (), or None if this thread is not running it
-    depth = 0         # GLib.main_depth () in the running run_in_turn ()
+    depth = 0         # main_depth () in the running run_in_turn ()
     abortable = None  # the Abortable that runs a step of its coroutine, or None
     cancels = None    # the cancellations that wait in the running cancel_in_turn (), or None if this thread is not running it
 
@@ -28,7 +30,7 @@ def run_in_turn(call):
 
     Exceptions are reported, and KeyboardInterrupt or SystemExit is raised after the last call.
     """
-    outer, depth = (local.queue, local.depth), GLib.main_depth()
+    outer, depth = (local.queue, local.depth), main_depth()
     if local.queue is not None and local.depth == depth:
         local.queue.append(call)
         return
