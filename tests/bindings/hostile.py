@@ -19,8 +19,9 @@ import gi
 gi.require_version('PrioSched', '1')
 from gi.repository import Gio, GLib, GObject, PrioSched  # noqa: E402
 
-# Functions that run a main loop until another call ends it.
-BLOCKING = {'run'}
+# Functions that run a main loop until another call ends it, or until threads have called functions, which a worker whose scheduler
+# is paused does not do.
+BLOCKING = {'run', 'testing_advance', 'testing_run_until_idle', 'testing_step'}
 
 seed = int(sys.argv[1] if len(sys.argv) > 1 else os.environ.get('RANDOM_SEED') or random.randrange(2 ** 32))
 calls = int(sys.argv[2]) if len(sys.argv) > 2 else 30000
