@@ -53,7 +53,7 @@ class Each(unittest.TestCase):
         async def steps():
             heard = []
             source = GLib.Timeout(1)
-            source.set_callback(lambda _: heard.append(True))
+            source.set_callback(lambda *_: heard.append(True))
             source.attach(context)
             async for _ in PrioSched.Scheduler.ref_thread_default().each(iter(int, 1)):
                 if heard:
