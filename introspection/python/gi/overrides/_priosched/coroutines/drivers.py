@@ -317,14 +317,6 @@ class _Shell(Abortable, collections.abc.Coroutine):
             context = wakeup = None  # a traceback may lead to this frame
 
 
-def _without_own_frames(error):
-    """Removes the frames of this file from the beginning of the traceback of error, if other frames follow.  Returns error."""
-    traceback = error.__traceback__
-    while traceback.tb_next is not None and traceback.tb_frame.f_globals is globals():
-        traceback = traceback.tb_next
-    return error.with_traceback(traceback)
-
-
 # Loops of asyncio that run () is closing: no new coroutine may start in them.
 closing_loops = set()
 
@@ -357,7 +349,7 @@ class CoroutineTask:
         try:
             self.value = self.result()
         except BaseException as caught:
-            error = _without_own_frames(caught)
+            error = without_own_frames(caught)
         if self.shell is not None:
             error = self.shell.outcome_of(error)
             self.shell.task = self.shell.state = None  # a traceback may refer to the shell, and should not keep the task and the signal
@@ -487,7 +479,7 @@ def start(coroutine, context, state=None, name=None):
     try:
         return task
     finally:
-        task = None
+        task = None  # it keeps the context
 
 
 def close_generator(generator, context):

@@ -133,11 +133,12 @@ def _forget_tracebacks(exception):
 
 
 def without_own_frames(error):
-    """Removes this library's two frames from the traceback of error, which has been caught, if other frames follow.  Returns error."""
-    own = error.__traceback__
-    if own.tb_next is not None and own.tb_next.tb_next is not None:
-        error.__traceback__ = own.tb_next.tb_next
-    return error
+    """Removes the frames of the file that has caught error from the beginning of its traceback, if other frames follow.  Returns error."""
+    traceback = error.__traceback__
+    own = traceback.tb_frame.f_globals
+    while traceback.tb_next is not None and traceback.tb_frame.f_globals is own:
+        traceback = traceback.tb_next
+    return error.with_traceback(traceback)
 
 
 def box_of(signal):
